@@ -273,6 +273,8 @@ export type HarnessHistoryEvent =
       readonly node?: string;
       readonly job?: string;
     }
+  /** The instance is about to send a second attempt of a job beside its overdue one. */
+  | ({ readonly kind: 'hedged'; readonly instance: string } & Run)
   /** The level of something that must stay bounded, and its limit. */
   | {
       readonly kind: 'sampled';

@@ -5,6 +5,7 @@ import { checkCapacity } from './capacity.ts';
 import { gatherFacts } from './facts.ts';
 import { checkFencing } from './fencing.ts';
 import { checkGaps } from './gaps.ts';
+import { checkHedges } from './hedges.ts';
 import { checkHotPath } from './hot-path.ts';
 import { checkInstances, type InsideView } from './instances.ts';
 import { checkIsolation } from './isolation.ts';
@@ -36,6 +37,7 @@ export function checkHistory(
     checkCapacity(facts, allowances),
     checkProbe(facts, allowances),
     checkFencing(facts, allowances),
+    checkHedges(facts, allowances),
     checkOrder(facts, allowances),
     checkGaps(facts, allowances),
     checkStages(facts, allowances),

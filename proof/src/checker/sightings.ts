@@ -1,5 +1,6 @@
 /** What nodes saw, by job: which nodes had it, when, and which finished it. Pure. */
 import { type HistoryEvent, ofKind, type Run } from '../../../packages/simulation/dist/history.js';
+import { familyOf } from './faults.ts';
 
 type Assigned = Extract<HistoryEvent, { kind: 'assigned' }>;
 
@@ -16,6 +17,8 @@ interface JobSightings {
   readonly done: Done[];
   readonly acknowledged: (Run & { readonly at: number })[];
   readonly calledOff: { readonly node: string; readonly at: number }[];
+  /** By the names of their nodes, not of the processes. */
+  readonly hedges: Run[];
   /** When its outcome was first delivered. */
   settledAt: number | undefined;
 }
@@ -28,7 +31,9 @@ export interface Sightings {
   doneAt(run: Run): number | undefined;
   /** The last time until then. */
   doneBy(run: Run, then: number): number | undefined;
-  /** Later attempts that reached their nodes before then. */
+  /** It was sent beside an earlier attempt, which counted on. */
+  isHedge(run: Run): boolean;
+  /** Later attempts that reached their nodes before then, hedges excluded. */
   successorsBefore(run: Run, at: number): readonly (Run & { readonly at: number })[];
   /** Whether its node acknowledged it between the two, for the first time or again. */
   wasAcknowledged(run: Run, from: number, to: number): boolean;
@@ -44,7 +49,7 @@ export function createSightings(history: readonly HistoryEvent[]): Sightings {
   function of(job: string): JobSightings {
     let seen = jobs.get(job);
     if (seen === undefined) {
-      seen = { assigned: [], done: [], acknowledged: [], calledOff: [], settledAt: undefined };
+      seen = { assigned: [], done: [], acknowledged: [], calledOff: [], hedges: [], settledAt: undefined };
       jobs.set(job, seen);
     }
     return seen;
@@ -53,9 +58,13 @@ export function createSightings(history: readonly HistoryEvent[]): Sightings {
   const find = ({ node, job, attempt }: Run): Done | undefined =>
     jobs.get(job)?.done.find((each) => each.attempt === attempt && each.node === node);
 
+  const isHedge = ({ node, job, attempt }: Run): boolean =>
+    jobs.get(job)?.hedges.some((each) => each.attempt === attempt && each.node === familyOf(node)) ?? false;
+
   const taken: Run[] = [];
-  for (const each of ofKind(history, 'ended', 'assigned', 'acknowledged', 'cancel_received', 'outcome')) {
+  for (const each of ofKind(history, ...KINDS)) {
     if (each.kind === 'assigned') of(each.job).assigned.push(each);
+    else if (each.kind === 'hedged') of(each.job).hedges.push(each);
     else if (each.kind === 'acknowledged') of(each.job).acknowledged.push(each);
     else if (each.kind === 'cancel_received') of(each.job).calledOff.push(each);
     else if (each.kind === 'ended') {
@@ -87,8 +96,10 @@ export function createSightings(history: readonly HistoryEvent[]): Sightings {
     },
     doneAt: (run) => find(run)?.at,
     doneBy: (run, then) => find(run)?.times.findLast((at) => at <= then),
+    isHedge,
     successorsBefore: ({ job, attempt }, at) =>
-      jobs.get(job)?.assigned.filter((each) => each.attempt > attempt && each.at < at) ?? [],
+      jobs.get(job)?.assigned.filter((each) => each.attempt > attempt && each.at < at && !isHedge(each)) ??
+      [],
     wasAcknowledged: ({ node, job, attempt }, from, to) =>
       jobs
         .get(job)
@@ -104,3 +115,5 @@ export function createSightings(history: readonly HistoryEvent[]): Sightings {
     },
   };
 }
+
+const KINDS = ['ended', 'assigned', 'acknowledged', 'cancel_received', 'hedged', 'outcome'] as const;

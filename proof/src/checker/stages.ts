@@ -11,7 +11,7 @@ import { type UtteranceStory, utteranceStories, type Work } from './works.ts';
 /** By design: a node that takes whole jobs only recognises for itself. Nodes that share the recognition were not to be had. */
 const WHOLE_JOBS = 'recognitions in whole jobs, beside others';
 
-export function checkStages({ history, faults, stories }: Facts, allowances: Allowances): Finding {
+export function checkStages({ history, faults, stories, seen }: Facts, allowances: Allowances): Finding {
   const { flightMs, messageMs, leaseMs, recoverMs } = allowances;
   const utterances = utteranceStories(history, stories);
   const isEnd = ({ what }: { readonly what: string }): boolean =>
@@ -63,6 +63,8 @@ export function checkStages({ history, faults, stories }: Facts, allowances: All
   function checkOnce(story: UtteranceStory): void {
     for (const [key, works] of byStage(story.works)) {
       for (const [at, work] of works.entries()) {
+        // By design: its job is overdue on another node.
+        if (seen.isHedge(work)) continue;
         stagesJudged += 1;
         const before = works
           .slice(0, at)

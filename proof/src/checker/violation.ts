@@ -87,6 +87,8 @@ export interface Allowances {
   readonly unheardMs: number;
   /** How long a member without a connection counts as hearing (session_resume_ttl_ms). */
   readonly awayMs: number;
+  /** Hedges as a share of the attempts that nodes acknowledged (budget_percent). */
+  readonly hedgePercent: number;
   /** How soon a try without waiting is answered while there is no fault. */
   readonly dispatchMs: number;
   /**
@@ -116,6 +118,7 @@ export const ALLOWANCES: Allowances = {
   reorderMs: 1_500,
   unheardMs: 3_000,
   awayMs: 60_000,
+  hedgePercent: 0,
   dispatchMs: 5_000,
   isExact: false,
 };

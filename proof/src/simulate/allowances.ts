@@ -21,6 +21,7 @@ export function simulationAllowances(scenario: Partial<Scenario> = {}): Allowanc
       scheduler.node_health.heartbeat_interval_seconds * SECOND + HEARTBEAT_ARRIVAL_MS,
     ),
     leaseMs: scheduler.job_timeout_seconds * SECOND + scheduler.reservation_ttl_ms,
+    hedgePercent: scheduler.hedge.budget_percent,
     messageMs: scheduler.ack_timeout_ms,
     gapMs: scheduler.result_gap_max_ms,
     reorderMs: rooms.reorder_ms,

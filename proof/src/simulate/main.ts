@@ -74,9 +74,10 @@ async function main(options: Options): Promise<number> {
   return 0;
 }
 
-const scenarioOf = ({ instances, durability, targets, rooms }: Options): Partial<Scenario> => ({
+const scenarioOf = ({ instances, durability, targets, rooms, hedgePercent }: Options): Partial<Scenario> => ({
   instances,
   durability,
+  hedgePercent,
   ...(targets !== undefined && severalLanguages(targets)),
   ...(rooms !== undefined && inRooms(rooms)),
 });
@@ -91,7 +92,7 @@ function reportTry(faults: readonly FaultKind[], jobs: number): void {
 
 /** What happened in it, or in the smallest run that breaks the same invariant, and how to repeat that. */
 async function print({ seed, jobs }: World, options: Options): Promise<string> {
-  const { faults, instances, durability, targets, rooms, isWhole } = options;
+  const { faults, instances, durability, targets, rooms, hedgePercent, isWhole } = options;
   const run = (kinds: readonly FaultKind[], count: number) =>
     runSeed({ seed, jobs: count, faults: kinds, scenario: scenarioOf(options) });
   const failing = { faults, jobs, result: await run(faults, jobs) };
@@ -101,7 +102,7 @@ async function print({ seed, jobs }: World, options: Options): Promise<string> {
     : await shrink(failing, run, { isLate: () => performance.now() > until, tries: reportTry });
   clearProgress();
   const { simulation, finding } = smallest.result;
-  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`}${targets === undefined ? '' : ` --targets ${targets}`}${rooms === undefined ? '' : ` --rooms ${rooms}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
+  const command = `npm run simulate -- --seed ${seed} --jobs ${smallest.jobs} --instances ${instances}${durability === 'primary' ? '' : ` --durability ${durability}`}${targets === undefined ? '' : ` --targets ${targets}`}${rooms === undefined ? '' : ` --rooms ${rooms}`}${hedgePercent === 0 ? '' : ` --hedge ${hedgePercent}`} --faults ${smallest.faults.join(',') || 'none'} --whole`;
   const isTheSame = !isWhole && smallest === failing;
   return [
     ...(isTheSame ? ['No smaller run breaks the same invariant: this is the whole.'] : []),

@@ -22,6 +22,7 @@ export const USAGE = `Usage: npm run simulate -- [options]
   --targets N     every utterance is wanted in N languages, on nodes of which most have some stages only, 2 to
                   ${MOST_TARGETS}; default: some utterances, in 3
   --rooms N       most clients are in rooms, N of each tenant, 1 to ${MOST_ROOMS}; then not with --targets. Default: none
+  --hedge PERCENT this share of the attempts may be hedged (0: no hedges, as in the default settings)
   --threads N     worlds at a time (${availableParallelism()}, as many as there are processors); changes nothing else
   --history FILE  writes every event as a line of JSON; of several worlds FILE.1, FILE.2, …
   --whole         print the story of a failing seed without looking for a smaller run first
@@ -39,6 +40,7 @@ export interface Options {
   readonly targets: number | undefined;
   /** Of each tenant. Absent: none. */
   readonly rooms: number | undefined;
+  readonly hedgePercent: number;
   readonly threads: number;
   readonly history: string | undefined;
   readonly isWhole: boolean;
@@ -56,6 +58,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     durability: { type: 'string', default: 'primary' },
     targets: { type: 'string' },
     rooms: { type: 'string' },
+    hedge: { type: 'string', default: '0' },
     threads: { type: 'string', default: String(availableParallelism()) },
     history: { type: 'string' },
     whole: { type: 'boolean', default: false },
@@ -95,6 +98,8 @@ export function readOptions(argv: readonly string[]): Options | string {
     return `--rooms must be a whole number from 1 to ${MOST_ROOMS}`;
   if (rooms !== undefined && targets !== undefined)
     return '--rooms and --targets are different worlds: give one';
+  const hedgePercent = Number(values.hedge);
+  if (!(hedgePercent >= 0 && hedgePercent <= 20)) return '--hedge must be a number from 0 to 20';
   const possible = instances === 1 ? SINGLE_INSTANCE_FAULTS : KINDS;
   const named = values.faults?.split(',').filter((name) => name !== '' && name !== 'none') ?? possible;
   const unknown = named.find((name) => !(possible as readonly string[]).includes(name));
@@ -107,6 +112,7 @@ export function readOptions(argv: readonly string[]): Options | string {
     durability,
     targets,
     rooms,
+    hedgePercent,
     threads,
     history: values.history,
     isWhole: values.whole,

@@ -38,6 +38,8 @@ export interface Scenario {
   readonly reservationMs: number;
   /** When a write counts: when the primary has it, or when a replica has it as well. */
   readonly durability: 'primary' | 'replica';
+  /** Hedges as a share of the attempts; 0: none, as in the default settings. */
+  readonly hedgePercent: number;
   /** Share of the frozen instances whose clocks stop meanwhile, as on a suspended machine. */
   readonly suspended: number;
   /** Share of them whose machines sleep: their clocks go on, their timers do not. */
@@ -64,6 +66,7 @@ export const SCENARIO: Scenario = {
   inFlight: 400,
   reservationMs: 5_000,
   durability: 'primary',
+  hedgePercent: 0,
   suspended: 0,
   slept: 0.3,
 };
@@ -157,16 +160,22 @@ pool_id = ${at + 1}
  */
 const PAUSE_MS = 12_000;
 
+/** Less than the default, so that there are many hedges: the length of the work does not depend on that of the speech. */
+const OVERDUE_FACTOR = 2;
+
 /** Few for the same reason. Retries wait beyond it. */
 const WAITING = 48;
 
-export type Configured = Pick<Scenario, 'slots' | 'inFlight' | 'reservationMs' | 'durability'>;
+export type Configured = Pick<
+  Scenario,
+  'slots' | 'inFlight' | 'reservationMs' | 'durability' | 'hedgePercent'
+>;
 
 /** All other settings have their defaults: the proof is about what users run. */
 export function configOf(
   instanceId: string,
   isSingleInstance: boolean,
-  { slots, inFlight, reservationMs, durability }: Configured = SCENARIO,
+  { slots, inFlight, reservationMs, durability, hedgePercent }: Configured = SCENARIO,
 ): Config {
   const text = `
 [scheduler.cluster]
@@ -177,6 +186,10 @@ instance_id = "${instanceId}"
 max_inflight_jobs = ${inFlight}
 legacy_node_slots = ${slots}
 reservation_ttl_ms = ${reservationMs}
+[scheduler.hedge]
+classes = [${hedgePercent > 0 ? '"normal"' : ''}]
+budget_percent = ${hedgePercent}
+overdue_factor = ${OVERDUE_FACTOR}
 [scheduler.queue]
 max_waiting = ${WAITING}
 [scheduler.web_task_segmentation]

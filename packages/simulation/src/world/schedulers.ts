@@ -18,6 +18,7 @@ import {
 import type { Network } from '../net/network.ts';
 import { type Configured, configOf } from './scenario.ts';
 import { watchColdWork } from './watch-cold-work.ts';
+import { watchHedges } from './watch-hedges.ts';
 
 export interface Schedulers {
   readonly clients: ClientWorld;
@@ -97,7 +98,7 @@ export function createSchedulers(deps: {
       machine,
       config: configOf(name, shared === undefined, deps.scenario),
       seed: `${deps.seed}/${starts}`,
-      log: deps.log(name),
+      log: watchHedges(deps.log(name), recorder, name),
       meter: watchColdWork(deps.meter, recorder, name),
       shared,
       fetcher: { fetch: (audioAt) => fetch(machine, audioAt.url) },

@@ -77,7 +77,7 @@ export const SINGLE_INSTANCE_MUTANTS: readonly Mutant[] = [
     name: 'reuses the attempt number for a retry',
     breaks: ['I3 one outcome'],
     file: 'runtime/dispatch/try-candidates.ts',
-    find: 'const attempt = flight.attempts + 1;',
+    find: 'const attempt = nextAttempt(flight);',
     replace: 'const attempt = Math.max(1, flight.attempts);',
     world: SINGLE_INSTANCE,
   },
