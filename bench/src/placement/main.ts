@@ -8,7 +8,7 @@ import { type PlacementFleet, readFleet } from './read-fleet.ts';
 import { printSituations } from './situations.ts';
 
 const FOLDER = fileURLToPath(new URL('../../fleets/', import.meta.url));
-const POLICIES = ['weighted_random', 'least_loaded', 'fastest', 'oracle'] as const;
+const POLICIES = ['weighted_random', 'least_loaded', 'fastest', 'fastest + hedge', 'oracle'] as const;
 
 interface Row {
   readonly fleet: string;
@@ -18,6 +18,7 @@ interface Row {
   readonly p99Ms: number;
   readonly p999Ms: number;
   readonly firstTryPercent: number;
+  readonly hedgedPercent: number;
 }
 
 function fleetsOf({ fleet }: PlacementOptions): readonly PlacementFleet[] | string {
@@ -39,7 +40,18 @@ async function measure(
 ): Promise<Row> {
   const runs: Placed[] = [];
   for (let seed = 1; seed <= seeds; seed++)
-    runs.push(await placeJobs({ fleet, policy, load, instances, viewDelayMs, jobs, seed: `${seed}` }));
+    runs.push(
+      await placeJobs({
+        fleet,
+        policy: policy === 'fastest + hedge' ? 'fastest' : policy,
+        isHedged: policy === 'fastest + hedge',
+        load,
+        instances,
+        viewDelayMs,
+        jobs,
+        seed: `${seed}`,
+      }),
+    );
   const at = (share: number) => median(runs.map(({ timesMs }) => quantile(timesMs, share)));
   return {
     fleet: fleet.name,
@@ -49,6 +61,7 @@ async function measure(
     p99Ms: at(0.99),
     p999Ms: at(0.999),
     firstTryPercent: median(runs.map(({ firstTryPercent }) => firstTryPercent)),
+    hedgedPercent: median(runs.map(({ hedgedPercent }) => hedgedPercent)),
   };
 }
 
@@ -67,10 +80,11 @@ function lineOf(row: Row, base: Row): string {
     ratio(row.p99Ms, base.p99Ms),
     ratio(row.p999Ms, base.p999Ms),
     `${row.firstTryPercent.toFixed(1)} %`.padStart(10),
+    row.hedgedPercent === 0 ? '' : `${row.hedgedPercent.toFixed(2)} %`.padStart(8),
   ].join('');
 }
 
-const HEADING = `${'policy'.padEnd(16)}${'p50 ms'.padStart(8)}${'p99'.padStart(8)}${'p99.9'.padStart(8)}${'p99 ÷'.padStart(7)}${'p99.9÷'.padStart(7)}${'first try'.padStart(10)}`;
+const HEADING = `${'policy'.padEnd(16)}${'p50 ms'.padStart(8)}${'p99'.padStart(8)}${'p99.9'.padStart(8)}${'p99 ÷'.padStart(7)}${'p99.9÷'.padStart(7)}${'first try'.padStart(10)}${'hedged'.padStart(8)}`;
 
 async function main(options: PlacementOptions, fleets: readonly PlacementFleet[]): Promise<void> {
   const rows: Row[] = [];

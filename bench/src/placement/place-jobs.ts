@@ -25,6 +25,8 @@ export interface Placing {
   readonly fleet: PlacementFleet;
   /** `oracle`: the policy `fastest` with the true speeds. */
   readonly policy: PolicyName | 'oracle';
+  /** Overdue jobs get a second attempt. */
+  readonly isHedged?: boolean | undefined;
   /** Share of what the fleet serves with all slots taken. */
   readonly load: number;
   readonly instances: number;
@@ -38,6 +40,8 @@ export interface Placed {
   /** From arrival to result, of all jobs after the warm-up, ascending. */
   readonly timesMs: Float64Array;
   readonly firstTryPercent: number;
+  /** Second attempts, as a share of all jobs. */
+  readonly hedgedPercent: number;
 }
 
 /** Of the logarithm of the length of an utterance. */
@@ -51,10 +55,19 @@ const STEP_MS = 10_000;
 /** How late an instance hears what the others have learnt. */
 const PACES_MS = 1_000;
 const DAY_MS = 86_400_000;
+const CANCELLED = { code: 'JOB_CANCELLED', message: 'cancelled' };
+/** As in the default settings. */
+const HEDGE = {
+  classes: new Set(['high'] as const),
+  overdueFactor: 2,
+  budgetPercent: 1,
+  allowsWithoutCancel: false,
+};
 
 export async function placeJobs({
   fleet,
   policy,
+  isHedged = false,
   load,
   instances,
   viewDelayMs,
@@ -73,8 +86,10 @@ export async function placeJobs({
   const arrivedAt = new Float64Array(jobs);
   const work = new Float64Array(jobs);
   const timesMs = new Float64Array(jobs);
+  const running = new Map<string, () => void>();
   let arrived = 0;
   let ended = 0;
+  let hedges = 0;
   let fault: unknown;
   const fail = (reason: unknown): void => {
     fault ??= reason;
@@ -90,6 +105,7 @@ export async function placeJobs({
       policy: policy === 'oracle' ? 'fastest' : policy,
       speeds: policy === 'oracle' ? nodes.truth : undefined,
       shared: { fleet: view, ledger: delayed(view), hasPeers: instances > 1 },
+      hedge: isHedged ? HEDGE : undefined,
       meter,
       paceLearnt: (kindOfWork, nodeId, pace) =>
         time.at(time.now() + PACES_MS, () => {
@@ -100,6 +116,7 @@ export async function placeJobs({
 
   const meter: Meter = {
     count(name, labels) {
+      if (name === 'scheduler_hedges_total' && labels?.outcome === 'sent') hedges += 1;
       if (name !== 'scheduler_reserve_first_try_total') return;
       tries.first += 1;
       if (labels?.result === 'success') tries.taken += 1;
@@ -138,15 +155,28 @@ export async function placeJobs({
       const node = Number(nodeId.slice('node-'.length));
       const tookMs = nodes.begin(node, work[number] as number);
       time.at(time.now(), () => engine().acknowledge(answer).catch(fail));
-      time.at(time.now() + tookMs, () => {
+      const name = `${nodeId} ${jobId}`;
+      const stop = time.at(time.now() + tookMs, () => {
+        running.delete(name);
         nodes.end(node);
-        ended += 1;
-        timesMs[number] = time.now() - (arrivedAt[number] as number);
+        if (timesMs[number] === 0) {
+          ended += 1;
+          timesMs[number] = time.now() - (arrivedAt[number] as number);
+        }
         engine().finish(answer, PLAN_RESULT).catch(fail);
+      });
+      running.set(name, () => {
+        stop();
+        nodes.end(node);
+        time.at(time.now(), () => engine().fail(answer, CANCELLED).catch(fail));
       });
       return { kind: 'written' };
     },
-    cancel() {},
+    cancel(nodeId, jobId) {
+      const name = `${nodeId} ${jobId}`;
+      running.get(name)?.();
+      running.delete(name);
+    },
   });
 
   const engines: Engine[] = [];
@@ -172,5 +202,6 @@ export async function placeJobs({
   return {
     timesMs: timesMs.slice(Math.floor(WARM_UP * jobs)).sort(),
     firstTryPercent: tries.first === 0 ? 100 : (100 * tries.taken) / tries.first,
+    hedgedPercent: (100 * hedges) / jobs,
   };
 }
