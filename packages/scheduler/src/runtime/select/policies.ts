@@ -73,7 +73,7 @@ function leastLoaded(
  * fast nodes whenever one of their slots becomes free. `npm run placement` shows what other values do.
  */
 const ALONE = { near: 1.5, lastSlot: 1 };
-const WITH_PEERS = { near: 2, lastSlot: 3 };
+const WITH_PEERS = { near: 2.5, lastSlot: 6 };
 
 /** What the policy `fastest` knows about the work to be placed. */
 export interface Foresight {
