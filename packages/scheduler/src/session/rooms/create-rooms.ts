@@ -11,12 +11,13 @@ import {
   type RoomRefusal,
 } from '../../domain/room.ts';
 import { hearsOf } from './demand.ts';
-import { AFTER_ALL, type FollowedRoom } from './followed-room.ts';
+import type { FollowedRoom } from './followed-room.ts';
 import type { LocalMember } from './local-members.ts';
 import { createSignals } from './relay-signals.ts';
 import { createRoomCaptions } from './room-captions.ts';
 import { createRoomCodes } from './room-codes.ts';
 import type { ActivityHint, RoomDeps, RoomMessage } from './room-deps.ts';
+import { AFTER_ALL } from './room-history.ts';
 import type { RoomLink } from './room-output.ts';
 import type { Attendee, JoinRoom, RoomMembers, RoomResult, RoomService, SavedEnd } from './room-service.ts';
 import {

@@ -3,9 +3,9 @@
  * its members, and drives the utterances that they speak here.
  */
 import type { Language } from '../../domain/language.ts';
-import type { PlanListener } from '../../domain/plan.ts';
+import type { PlanInput, PlanListener } from '../../domain/plan.ts';
 import type { RoomId, RoomRecord } from '../../domain/room.ts';
-import type { LogLine } from '../../domain/room-log.ts';
+import type { LogLine, NumberedAccept } from '../../domain/room-log.ts';
 import type { Cancel } from '../../ports/clock.ts';
 import { heardLanguages, languageStates } from './demand.ts';
 import { createUtteranceDriver, type UtteranceDriver } from './drive-utterances.ts';
@@ -13,20 +13,19 @@ import { createLocalMembers, type LocalMembers, type RoomIndex } from './local-m
 import { createRoomRestorer } from './restore-room.ts';
 import { createRoomActivity, type RoomActivity } from './room-activity.ts';
 import type { RoomDeps } from './room-deps.ts';
+import { foldLog, type History, readHistory } from './room-history.ts';
 import type { LanguageState } from './room-output.ts';
 import {
-  captionsSoFar,
   createRoomRouter,
   eraseFrom,
   feed,
   isOpen,
   lateEntries,
   nextLateAt,
-  type RoomRouter,
   spokenOutcome,
   track,
 } from './room-router.ts';
-import type { Caption, RoomEnd } from './room-service.ts';
+import type { RoomEnd } from './room-service.ts';
 import { isLostMember } from './room-steps.ts';
 import { createRoomVoices } from './room-voices.ts';
 import type { RoomWriter } from './room-writer.ts';
@@ -54,6 +53,8 @@ export interface FollowedRoom {
   languages(): Readonly<Record<Language, LanguageState>>;
   /** The text of an utterance that another instance drives. */
   awaitText(seq: number, listener: PlanListener): void;
+  /** Drives an utterance of another instance with this audio, unless its text is known. */
+  driveAgain(accept: NumberedAccept, input: PlanInput): Promise<void>;
   /** Continues what this dead instance drove. */
   takeOverFrom(follower: string): Promise<void>;
   /** The store may have lost the end of it: `restored` writes it again. */
@@ -62,20 +63,11 @@ export interface FollowedRoom {
   stop(): void;
 }
 
-export interface History {
-  readonly captions: readonly Caption[];
-  readonly missed: { readonly from: number; readonly to: number } | undefined;
-}
-
 const PAGE = 500;
 const RETRY_MS = 250;
 /** Within this time instances notice an emptied store and write it again. What is missing for longer has ended. */
 const MISSING_MS = 3_000;
 const DELTA_MS = 1_000;
-/** Captions of a member that joins. */
-const MAX_HISTORY = 50;
-/** For a history without what was said by now. */
-export const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 /** Undefined: the room has ended. */
 export async function followRoom(
@@ -297,17 +289,10 @@ export async function followRoom(
     languageStates(room, (source, target) => deps.canTranslate(room.tenantId, source, target));
 
   /** All that the log has, with room for the oldest. */
-  async function foldedLog(): Promise<RoomRouter> {
-    const folded = createRoomRouter(Number.POSITIVE_INFINITY);
-    for (let after = 0; after < cursor; ) {
-      const read = await stores.log.read(roomId, after, PAGE);
-      if (read.kind === 'gone' || read.lines.length === 0) break;
-      for (const line of read.lines) {
-        after = line.position;
-        if (after <= cursor) feed(folded, line, 0);
-      }
-    }
-    return folded;
+  /** False: another instance was first. */
+  async function becomeDriver(seq: number, from: string): Promise<boolean> {
+    const standing = await writer.append(roomId, { kind: 'drive', seq, driver: deps.self(), from });
+    return standing !== 'gone' && standing?.kind === 'drive' && standing.driver === deps.self();
   }
 
   const restorer = createRoomRestorer({
@@ -344,7 +329,7 @@ export async function followRoom(
     activeAt: () => activeAt,
     async advanced({ last, version, isErased }) {
       if (isErased) {
-        const folded = await foldedLog();
+        const folded = await foldLog(stores.log, roomId, cursor);
         const erased = [...folded.utterances.values()].filter((one) => one.isErased).map(({ seq }) => seq);
         for (const caption of eraseFrom(router, erased, clock.now())) local.caption(room, caption);
         for (const seq of erased) settleAwaited(seq);
@@ -354,43 +339,31 @@ export async function followRoom(
       await read();
     },
     saved: noteRecord,
-    async history(language, afterSeq) {
-      let older: readonly Caption[] = [];
-      let firstSeq = router.firstSeq;
-      if (afterSeq !== undefined && afterSeq + 1 < router.firstSeq) {
-        const folded = await foldedLog();
-        track(folded, [language], 0);
-        firstSeq = folded.firstSeq;
-        older = captionsSoFar(folded, language, afterSeq);
-      }
-      const missed =
-        afterSeq !== undefined && afterSeq + 1 < firstSeq
-          ? { from: afterSeq + 1, to: firstSeq - 1 }
-          : undefined;
+    history(language, afterSeq) {
       track(router, [language], clock.now());
-      return () => {
-        const newer = captionsSoFar(router, language, afterSeq ?? 0);
-        const captions = [...older.filter(({ seq }) => seq < router.firstSeq), ...newer];
-        return { captions: afterSeq === undefined ? captions.slice(-MAX_HISTORY) : captions, missed };
-      };
+      return readHistory({ log: stores.log, roomId, router, upTo: cursor }, language, afterSeq);
     },
     languages,
     awaitText(seq, listener) {
       awaited.set(seq, listener);
       settleAwaited(seq);
     },
+    async driveAgain(accept, input) {
+      const { text, driver: from = accept.driver } = router.utterances.get(accept.seq) ?? {};
+      if (text === undefined && (await becomeDriver(accept.seq, from))) driver.drive(accept, input);
+    },
     async takeOverFrom(follower) {
       // The dead instance may have written something that it could not announce any more.
       const page = await stores.log.read(roomId, cursor, 1);
       if (page.kind === 'read') wanted = { ...wanted, last: Math.max(wanted.last, page.last) };
       await read();
-      for (const utterance of [...router.utterances.values()]) {
-        if (utterance.driver !== follower || !isOpen(utterance)) continue;
-        const entry = { kind: 'drive', seq: utterance.seq, driver: deps.self(), from: follower } as const;
-        const standing = await writer.append(roomId, entry);
-        if (standing !== 'gone' && standing?.kind === 'drive' && standing.driver === deps.self())
+      for (const utterance of [...router.utterances.values()])
+        if (
+          utterance.driver === follower &&
+          isOpen(utterance) &&
+          (await becomeDriver(utterance.seq, follower))
+        )
           driver.takeOver(utterance);
-      }
     },
     doubt: restorer.doubt,
     restored: restorer.restored,

@@ -2,9 +2,9 @@
 import type { TenantId } from '../../domain/ids.ts';
 import type { RoomId, RoomRecord, RoomRefusal } from '../../domain/room.ts';
 import type { Said } from '../../domain/room-log.ts';
-import { AFTER_ALL } from './followed-room.ts';
 import type { Reader } from './local-members.ts';
 import type { RoomDeps } from './room-deps.ts';
+import { AFTER_ALL } from './room-history.ts';
 import { createRoomRouter, feed, track, transcribed } from './room-router.ts';
 import type { RoomService } from './room-service.ts';
 import { KEEPS_NO_TEXTS, NOT_FOUND, refusal, setAudience } from './room-steps.ts';

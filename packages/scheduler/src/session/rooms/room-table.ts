@@ -168,9 +168,6 @@ export function createRoomTable(
       const release = followed.local.hold();
       try {
         await writer.change(roomId, dropFollower(dead, clock.now()));
-        // The dead instance may not have informed the others of its last entries.
-        const { last } = await stores.log.open(roomId);
-        await followed.advanced({ last, version: 0 });
         await followed.takeOverFrom(dead);
       } finally {
         release();

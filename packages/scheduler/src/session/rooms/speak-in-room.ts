@@ -24,6 +24,7 @@ export type Voice =
   | { readonly kind: 'silent'; readonly message: string };
 
 const RETRY_MS = 250;
+const ENTER_MS = 5_000;
 /** Clients pause at the limit; those that do not are refused at so many times the limit. */
 const REFUSED_AT = 2;
 
@@ -78,6 +79,20 @@ export function createSpeakInRooms(
     listener: PlanListener,
     isLeft: () => boolean,
   ): Promise<void> {
+    const release = followed.local.hold();
+    try {
+      await speakFollowed(followed, request, listener, isLeft);
+    } finally {
+      release();
+    }
+  }
+
+  async function speakFollowed(
+    followed: FollowedRoom,
+    request: PlanRequest,
+    listener: PlanListener,
+    isLeft: () => boolean,
+  ): Promise<void> {
     const { source, sessionId } = request;
     function refuse(outcome: string, code: string, message: string): void {
       meter.count('scheduler_room_utterances_total', { outcome });
@@ -97,13 +112,37 @@ export function createSpeakInRooms(
     listener.admitted();
     if (accepted.accept.driver === deps.self())
       followed.driver.drive(accepted.accept, request.input, listener);
-    else followed.awaitText(accepted.accept.seq, listener);
+    else {
+      followed.awaitText(accepted.accept.seq, listener);
+      // The client has sent it again, so it may be lost with its instance. If not, the jobs are found by their request ids.
+      const { input } = request;
+      if (input.kind === 'audio' && input.audio !== undefined)
+        await followed.driveAgain(accepted.accept, input);
+    }
+  }
+
+  /** A session comes back to its instance before its client enters the room again. False: it did not enter one. */
+  async function speakOnceEntered(
+    request: PlanRequest,
+    listener: PlanListener,
+    isLeft: () => boolean,
+  ): Promise<boolean> {
+    const until = clock.now() + ENTER_MS;
+    while (clock.now() < until && !isLeft()) {
+      const followed = table.roomOf(request.sessionId);
+      if (followed !== undefined) {
+        await speak(followed, request, listener, isLeft);
+        return true;
+      }
+      await sleep(clock, RETRY_MS);
+    }
+    return false;
   }
 
   return {
     run(request, given): RunningPlan {
       const followed = isOwnText(request) ? table.roomOf(request.sessionId) : undefined;
-      if (followed === undefined) return plans.run(request, given);
+      if (followed === undefined && !isResumed(request)) return plans.run(request, given);
       let isLeft = false;
       const listener: PlanListener = {
         admitted: () => isLeft || given.admitted(),
@@ -111,12 +150,23 @@ export function createSpeakInRooms(
         moved: (parts, job) => isLeft || given.moved(parts, job),
         settled: (part, outcome) => isLeft || given.settled(part, outcome),
       };
-      void speak(followed, request, listener, () => isLeft);
-      const leave = () => {
-        isLeft = true;
+      let outside: RunningPlan | undefined;
+      if (followed !== undefined) void speak(followed, request, listener, () => isLeft);
+      else
+        void speakOnceEntered(request, listener, () => isLeft).then((isInRoom) => {
+          if (!isInRoom && !isLeft) outside = plans.run(request, given);
+        });
+      // The others hear what is said in a room all the same.
+      return {
+        cancel(...why) {
+          isLeft = true;
+          outside?.cancel(...why);
+        },
+        leave() {
+          isLeft = true;
+          outside?.leave();
+        },
       };
-      // The others hear it all the same.
-      return { cancel: leave, leave };
     },
   };
 }
@@ -124,6 +174,10 @@ export function createSpeakInRooms(
 /** What a session asks for that is in a room. */
 const isOwnText = ({ source, wanted }: PlanRequest): boolean =>
   wanted.length === 1 && wanted[0]?.language === source && !wanted[0].isVoiceWanted;
+
+/** The plan of another instance, which this one continues: its audio comes only if the client sends it again. */
+const isResumed = (request: PlanRequest): boolean =>
+  isOwnText(request) && request.input.kind === 'audio' && request.input.audio === undefined;
 
 /** Of uncompressed audio; of another format the time of its acceptance is all that is known. */
 function spokenMs({ input, spec }: PlanRequest): number {

@@ -361,6 +361,87 @@ describe('the death of an instance that has not informed the others', () => {
   });
 });
 
+describe('audio that was lost with its instance', () => {
+  it('R5: is used when its client sends it again elsewhere', async () => {
+    const { a, b, clock, host, es } = await startTalk();
+    await host.say('one');
+    a.kill();
+    await b.rooms.takeOver('a');
+    await clock.advance(0);
+    const again = await b.enter('host', 'en');
+    const lost = b.plans.plans.length;
+    await again.say('one');
+    expect(b.plans.plans).toHaveLength(lost + 1);
+    await b.recognise('one');
+    await b.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    expect(again.settled).toEqual(['one']);
+  });
+
+  it('R5: is used although another survivor has continued the utterance without it', async () => {
+    const { a, b, clock, host, es, start } = await startTalk();
+    const c = start('c');
+    await host.say('one');
+    a.kill();
+    await b.rooms.takeOver('a');
+    await clock.advance(0);
+    const again = await c.enter('host', 'en');
+    await again.say('one');
+    await c.recognise('one');
+    await c.translate('one', 'es');
+    expect(es.captions()).toEqual(['1 <one es>']);
+    expect(again.settled).toEqual(['one']);
+  });
+});
+
+describe('an utterance of a session that comes back on another instance', () => {
+  const comeBack = ({ clock, b }: Awaited<ReturnType<typeof startTalk>>) => {
+    const outcomes: string[] = [];
+    const { plan } = acceptedBy('host', 'host.1');
+    const plans = b.rooms.plans.run(
+      {
+        ...plan,
+        tenantId: 't',
+        deadlineAt: clock.now() + 30_000,
+        wanted: [{ language: 'en', isVoiceWanted: false }],
+        input: { kind: 'audio', source: { kind: 'held', bytes: 0 }, audio: undefined },
+      },
+      {
+        admitted() {},
+        recognised() {},
+        moved() {},
+        settled: (_part, outcome) => outcomes.push(outcome.kind),
+      },
+    );
+    return { outcomes, plans };
+  };
+
+  it('R1: is said in the room once its client has entered it again', async () => {
+    const talk = await startTalk();
+    const { b, clock, record, stores } = talk;
+    talk.a.kill();
+    comeBack(talk);
+    await clock.advance(300);
+    expect(b.plans.plans).toHaveLength(0);
+    await b.enter('host', 'en');
+    await clock.advance(300);
+    expect(b.plans.plans).toHaveLength(1);
+    const read = await stores.log.read((await record())?.roomId ?? '', 0, 10);
+    expect(read).toMatchObject({ lines: [{ entry: { kind: 'accept', speaker: 'host' } }] });
+  });
+
+  it('is recognised for its speaker alone if the client enters no room', async () => {
+    const talk = await startTalk();
+    const { b, clock } = talk;
+    talk.a.kill();
+    const { outcomes } = comeBack(talk);
+    await clock.advance(5_500);
+    expect(b.plans.plans).toHaveLength(1);
+    b.plans.plan().finish('en');
+    expect(outcomes).toEqual(['result']);
+  });
+});
+
 describe('erasing', () => {
   it('an erased utterance does not hold back later ones, and its late translation is not kept', async () => {
     const { a, b, clock, host, es, fr, stores, record } = await startTalk();
