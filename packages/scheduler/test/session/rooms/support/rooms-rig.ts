@@ -146,3 +146,14 @@ export function createRoomsRig(limits: Partial<RoomSettings['limits']> = {}) {
     },
   };
 }
+
+/** A room whose host is on `a`; on `b` one member hears Spanish, one French. */
+export async function startTalk() {
+  const rig = createRoomsRig();
+  const a = rig.start('a');
+  const b = rig.start('b');
+  const host = await a.enter('host', 'en');
+  const es = await b.enter('es', 'es');
+  const fr = await b.enter('fr', 'fr');
+  return { ...rig, a, b, host, es, fr };
+}
