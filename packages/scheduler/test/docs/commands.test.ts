@@ -94,6 +94,7 @@ const LONG = new Map<string, (argv: string[]) => unknown>([
 const UNTIL: readonly { readonly starts: RegExp; readonly prints: RegExp; readonly code: number }[] = [
   { starts: /^talk /, prints: /#1/, code: 0 },
   { starts: /^simulate --count/, prints: /nodes 20\/20/, code: 0 },
+  { starts: /^simulate --stages/, prints: /nodes 1\/1/, code: 0 },
   { starts: /^plan /, prints: /simulating/, code: 1 },
   // The demo has no dead letters.
   { starts: /^dlq (show|replay) /, prints: /as the list of dead letters shows it/, code: 1 },

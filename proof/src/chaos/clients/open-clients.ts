@@ -81,7 +81,7 @@ export function openClients(options: CrowdOptions): Promise<ChaosClient[]> {
   // With several languages, each tenant has a program and a speaker.
   const callers = TENANTS.map((tenant, at) =>
     startCaller({
-      ...person('caller', at + 1, 0.6),
+      ...person('caller', at + 1, 0.4),
       tenant,
       requests: `many-${at + 1}`,
       backends: takeTurns(backends),
@@ -89,7 +89,7 @@ export function openClients(options: CrowdOptions): Promise<ChaosClient[]> {
   );
   const lecturers = TENANTS.map((tenant, at) =>
     startSpeaker({
-      ...person('lecturer', at + 1, 0.4),
+      ...person('lecturer', at + 1, 0.3),
       tenant,
       backends: liveNear(at, backends),
       how: at === 0 ? 'whole' : 'pieces',

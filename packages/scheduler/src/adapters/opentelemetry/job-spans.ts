@@ -27,6 +27,8 @@ export function jobSpans(job: JobRecord): readonly SpanDraft[] {
     'lingua.utterance_index': utteranceIndex,
     'lingua.source_language': job.spec.sourceLanguage,
     'lingua.target_language': job.spec.targetLanguage,
+    // Of a job that does some of the work for an utterance.
+    'lingua.stages': job.spec.stages?.join('+'),
     'lingua.attempts': Math.max(0, ...attempts.map(({ attempt }) => attempt)),
     'lingua.outcome': error ?? 'finished',
   });

@@ -1,6 +1,7 @@
 /** The command `lingua simulate`: simulated nodes until Ctrl-C. */
 import { readFileSync } from 'node:fs';
 import type { NodeLog } from '@lingua/sdk/node';
+import { STAGES } from '../../domain/stage.ts';
 import { type CommandIo, interruption } from '../command-io.ts';
 import { parseFlags } from '../parse-flags.ts';
 import { NAMED_BEHAVIOURS, type Share } from './behaviour.ts';
@@ -16,6 +17,7 @@ Connects simulated nodes to a scheduler and answers its jobs, until Ctrl-C.
   --token TOKEN      token of a node, if the scheduler requires one
   --count N          how many nodes (1)
   --languages LIST   what they understand (en,zh,de,fr,es,ja,ko)
+  --stages LIST      what they do of the work: some of asr, semantic, nmt, tts (all)
   --slots N          jobs each takes at once (4)
   --behaviour FILE   TOML or JSON file, or one of ${BEHAVIOUR_NAMES} (healthy)
   --seed N           the same seed repeats the same behaviour (1)
@@ -85,6 +87,10 @@ function readCommand(argv: readonly string[]): Command {
     .filter((tag) => tag !== '');
   if (languages.length === 0 || languages.some((tag) => !/^[a-z0-9-]{2,35}$/.test(tag)))
     problems.push('--languages must be a list such as en,zh,de');
+  const named = parsed.stages.split(',').map((name) => name.trim());
+  const stages = STAGES.filter((stage) => named.includes(stage));
+  if (stages.length === 0 || named.some((name) => !(STAGES as readonly string[]).includes(name)))
+    problems.push(`--stages must be a list of some of ${STAGES.join(', ')}`);
   const mix = loadBehaviour(parsed.behaviour, problems);
   if (problems.length > 0) return { kind: 'invalid', problems };
   return {
@@ -97,6 +103,7 @@ function readCommand(argv: readonly string[]): Command {
       slots,
       seed,
       languages,
+      stages,
       mix,
     },
   };
@@ -107,6 +114,7 @@ const FLAGS = {
   token: { type: 'string' },
   count: { type: 'string', default: '1' },
   languages: { type: 'string', default: 'en,zh,de,fr,es,ja,ko' },
+  stages: { type: 'string', default: STAGES.join(',') },
   slots: { type: 'string', default: '4' },
   behaviour: { type: 'string', default: 'healthy' },
   seed: { type: 'string', default: '1' },

@@ -1,5 +1,6 @@
 /** Many simulated nodes at once, of several kinds in given proportions. */
 import type { NodeLog } from '@lingua/sdk/node';
+import type { Stage } from '../../domain/stage.ts';
 import { type Behaviour, HEALTHY, type Share } from './behaviour.ts';
 import { seedOf } from './seeded-chance.ts';
 import { createSimulatedNode, type SimulatedCounts, type SimulatedNode } from './simulated-node.ts';
@@ -9,6 +10,8 @@ export interface FleetOptions {
   readonly token?: string | undefined;
   readonly count: number;
   readonly languages: readonly string[];
+  /** Absent: all. A legacy node always has all. */
+  readonly stages?: readonly Stage[];
   readonly slots: number;
   readonly mix?: readonly Share[];
   readonly seed: number;
@@ -39,6 +42,7 @@ export function createSimulatedFleet(options: FleetOptions): SimulatedFleet {
       nodeId: options.nodeIdPrefix === undefined ? undefined : `${options.nodeIdPrefix}-${index + 1}`,
       log: options.log,
       languages: options.languages,
+      ...(options.stages !== undefined && { stages: options.stages }),
       slots: options.slots,
       behaviour,
       seed: seedOf(options.seed, index),

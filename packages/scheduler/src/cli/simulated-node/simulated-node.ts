@@ -11,6 +11,7 @@ import {
   type NodeOptions,
   SILENT_LOG,
 } from '@lingua/sdk/node';
+import type { Stage } from '../../domain/stage.ts';
 import { sentenceIn } from '../simulated-speech.ts';
 import type { Behaviour } from './behaviour.ts';
 import { createLegacyNode } from './legacy-node.ts';
@@ -24,6 +25,8 @@ export interface SimulatedNodeOptions {
   readonly token?: string | undefined;
   readonly nodeId?: string | undefined;
   readonly languages: readonly string[];
+  /** Absent: all. A legacy node always has all. */
+  readonly stages?: readonly Stage[];
   readonly slots: number;
   readonly behaviour: Behaviour;
   readonly seed: number;
@@ -73,7 +76,7 @@ function createSdkNode(options: SimulatedNodeOptions): SimulatedNode {
       nodeId,
       log: options.log ?? SILENT_LOG,
       maxConcurrentJobs: slots,
-      capabilities: simulatedCapabilities(options.languages, false),
+      capabilities: simulatedCapabilities(options.languages, false, options.stages),
       supports: [...NODE_EXTENSIONS, 'text_input', 'stage_results', 'glossary'],
       resources: () => simulatedResources(made.metrics().running, slots),
       // All nodes of a fleet share the memory of this process.

@@ -52,9 +52,9 @@ export function outputOf(job: JobAssign, spoken: Spoken, delayMs: number, sound:
       simulated: true,
       language_probability: 0.98,
       service_timings: {
-        asr_ms: Math.round(delayMs * 0.4),
-        nmt_ms: Math.round(delayMs * 0.2),
-        tts_ms: Math.round(delayMs * 0.4),
+        ...(use_asr && { asr_ms: Math.round(delayMs * 0.4) }),
+        ...(use_nmt && { nmt_ms: Math.round(delayMs * 0.2) }),
+        ...(use_tts && { tts_ms: Math.round(delayMs * 0.4) }),
         total_ms: Math.round(delayMs),
       },
     },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { jobSpans } from '../../../src/adapters/opentelemetry/job-spans.ts';
 import { isSampled, spanIdOf, traceIdOf } from '../../../src/adapters/opentelemetry/trace-ids.ts';
 import type { JobState, TimelineEntry } from '../../../src/domain/job.ts';
+import type { Stage } from '../../../src/domain/stage.ts';
 import { settledJob } from '../../contracts/tracer.ts';
 
 const AT = 1_000;
@@ -48,6 +49,14 @@ describe('the spans of a job', () => {
       ['ack', 2, 5],
       ['run', 5, 50],
     ]);
+  });
+
+  it('name the stages of a job that does some of the work', () => {
+    const stagesOf = (stages?: readonly Stage[]) => {
+      const job = settledJob({});
+      return jobSpans({ ...job, spec: { ...job.spec, stages } })[0]?.attributes['lingua.stages'];
+    };
+    expect([stagesOf(['asr', 'semantic']), stagesOf()]).toEqual(['asr+semantic', undefined]);
   });
 
   it('show each wait for a node and the error of each attempt', () => {

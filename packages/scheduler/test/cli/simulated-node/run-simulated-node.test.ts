@@ -72,6 +72,8 @@ it('reports every wrong option at once and returns 2', async () => {
     'many',
     '--languages',
     '!',
+    '--stages',
+    'nmt,singing',
     '--behaviour',
     file('x = 1'),
   ];
@@ -81,6 +83,7 @@ it('reports every wrong option at once and returns 2', async () => {
     'lingua simulate: --slots must be a whole number from 1 to 10000',
     'lingua simulate: --url must start with ws:// or wss://',
     'lingua simulate: --languages must be a list such as en,zh,de',
+    'lingua simulate: --stages must be a list of some of asr, semantic, nmt, tts',
     'lingua simulate: FILE: x is unknown',
   ]);
 });

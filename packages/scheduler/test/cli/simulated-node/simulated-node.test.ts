@@ -8,6 +8,7 @@ import {
 } from '../../../../sdk/test/node/support/scripted-scheduler.ts';
 import { type Behaviour, HEALTHY } from '../../../src/cli/simulated-node/behaviour.ts';
 import { createSimulatedNode, type SimulatedNode } from '../../../src/cli/simulated-node/simulated-node.ts';
+import { STAGES, type Stage } from '../../../src/domain/stage.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -19,12 +20,14 @@ const FAST: Behaviour = { ...HEALTHY, latency: { kind: 'constant', ms: 1 } };
 async function start(
   behaviour: Partial<Behaviour>,
   script: Script = {},
+  stages: readonly Stage[] = STAGES,
 ): Promise<{ scheduler: ScriptedScheduler; node: SimulatedNode }> {
   const scheduler = await startScriptedScheduler(script);
   open.push(scheduler.stop);
   const node = createSimulatedNode({
     url: scheduler.url,
     languages: ['en', 'de'],
+    stages,
     slots: 2,
     behaviour: { ...FAST, ...behaviour },
     seed: 7,
@@ -45,6 +48,19 @@ it('reports the whole pipeline in its languages', async () => {
     },
   });
   expect(scheduler.refused).toEqual([]);
+});
+
+it('reports only its stages, and what they took', async () => {
+  const { scheduler } = await start({}, {}, ['nmt']);
+  expect(scheduler.registrations()[0]).toMatchObject({
+    capability_by_type: [{ type: 'nmt', ready: true }],
+    language_capabilities: { asr_languages: [], tts_languages: [] },
+  });
+  const pipeline = { use_asr: false, use_nmt: true, use_tts: false };
+  scheduler.assign({ pipeline, stages: ['nmt'], input_text: 'hello' });
+  await until(() => scheduler.results().length === 1);
+  const [result] = scheduler.results();
+  expect(Object.keys(result?.extra?.service_timings ?? {})).toEqual(['nmt_ms', 'total_ms']);
 });
 
 it('marks its results as simulated', async () => {
