@@ -10,7 +10,7 @@ export interface Measured extends Memory {
 
 const MB = 1024 * 1024;
 /** What one part of the run may add: collections and fragments differ that much. */
-const ROOM = { heap: 4 * MB, external: 4 * MB, rss: 24 * MB };
+const ROOM = { heap: 4 * MB, external: 4 * MB, rss: 16 * MB };
 const NAMES = { heap: 'the heap', external: 'the memory outside the heap', rss: 'the memory of the process' };
 
 /** `atRest`: after each part of the run. A leak grows in the last one as in the others; what fills up to a limit does not. */

@@ -1,8 +1,11 @@
 /** Equal values are recognised as equal and kept once. */
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSame } from '../../src/management/registration/is-same.ts';
-import { createShare } from '../../src/management/registration/share.ts';
+import { createShare, createTextMap } from '../../src/management/registration/share.ts';
 import { aRegistration, createFixture } from './registry-fixture.ts';
 
 const plain = fc.jsonValue({ maxDepth: 3 });
@@ -66,6 +69,22 @@ describe('sharing', () => {
     const large = ['aaaaaaaaaaaaaaaa'];
     share(large);
     expect(share(['aaaaaaaaaaaaaaaa'])).not.toBe(large);
+  });
+
+  it('I11 bounded: drops the texts of values that are gone', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const texts = createTextMap<object>({ maxChars: 10_000_000 });
+    const kept = Array.from({ length: 100 }, (_, at) => ({ at }));
+    for (const value of kept) texts.set(`kept ${value.at}`, value);
+    for (let round = 0; round < 20; round += 1) {
+      for (let at = 0; at < 100; at += 1) texts.set(`gone ${round} ${at}`, { at });
+      // A new reference keeps its value until the running job of the event loop has ended.
+      await setImmediate();
+      collect();
+    }
+    expect(texts.size).toBeLessThan(600);
+    expect(kept.filter((value) => texts.get(`kept ${value.at}`) !== value)).toEqual([]);
   });
 
   it('shares the report of a node that registers again and again', async () => {

@@ -34,14 +34,16 @@ export async function startWatchedInstance(options: {
   readonly port: number;
   readonly folder: string;
   readonly config: string;
+  /** Of Node.js. */
+  readonly flags?: readonly string[];
 }): Promise<WatchedInstance> {
-  const { name, port } = options;
+  const { name, port, flags = [] } = options;
   const configPath = join(options.folder, `${name}.toml`);
   const logPath = join(options.folder, `${name}.log`);
   // It has tokens.
   writeFileSync(configPath, options.config, { mode: 0o600 });
   const log = openSync(logPath, 'w');
-  const args = ['--expose-gc', '--import', WATCH, LINGUA, 'serve', '--config', configPath];
+  const args = [...flags, '--expose-gc', '--import', WATCH, LINGUA, 'serve', '--config', configPath];
   const child = spawn(process.execPath, args, {
     // Nor the settings of the user who runs this.
     cwd: '/',

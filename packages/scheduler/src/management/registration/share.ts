@@ -10,7 +10,11 @@ export const textOf = (value: unknown): string =>
 export interface TextMap<T extends object> {
   get(text: string): T | undefined;
   set(text: string, value: T): void;
+  /** How many texts it has. */
+  readonly size: number;
 }
+
+const LEAST_SWEPT = 256;
 
 /**
  * Bounded by the length of its texts: the least recently used is dropped first. Keeps no value alive that no node has: a short text may
@@ -19,6 +23,17 @@ export interface TextMap<T extends object> {
 export function createTextMap<T extends object>(limits: { readonly maxChars: number }): TextMap<T> {
   const known = new Map<string, WeakRef<T>>();
   let chars = 0;
+  /** At this size texts whose value is gone are dropped: so they are at most as many as the others. */
+  let sweepAt = LEAST_SWEPT;
+
+  function drop(text: string): void {
+    if (known.delete(text)) chars -= text.length;
+  }
+
+  function sweep(): void {
+    for (const [text, reference] of known) if (reference.deref() === undefined) drop(text);
+    sweepAt = Math.max(LEAST_SWEPT, 2 * known.size);
+  }
 
   return {
     get(text) {
@@ -32,13 +47,18 @@ export function createTextMap<T extends object>(limits: { readonly maxChars: num
 
     set(text, value) {
       if (text.length > limits.maxChars || known.get(text)?.deref() !== undefined) return;
-      if (!known.delete(text)) chars += text.length;
+      if (known.size >= sweepAt) sweep();
+      drop(text);
       known.set(text, new WeakRef(value));
+      chars += text.length;
       for (const oldest of known.keys()) {
         if (chars <= limits.maxChars) break;
-        known.delete(oldest);
-        chars -= oldest.length;
+        drop(oldest);
       }
+    },
+
+    get size() {
+      return known.size;
     },
   };
 }
