@@ -6,9 +6,13 @@ export interface Heard {
   readonly seq: number;
   readonly text: string;
   readonly isFinal: boolean;
-  /** From the end of the speech. */
-  readonly delayMs: number;
+  /** When the speech ended, and when the caption came (epoch ms). */
+  readonly endedAt: number;
+  readonly at: number;
 }
+
+/** Setting rooms.reorder_ms: later captions wait so long for one whose speech is not recognised yet. Then it comes behind them. */
+const REORDER_MS = 1_500;
 
 export interface Listener {
   readonly name: string;
@@ -28,7 +32,10 @@ export interface LanguageVerdict {
   readonly received: number;
   readonly lost: number;
   readonly doubled: number;
+  /** Behind a later one that has not waited for it as long as it should. */
   readonly outOfOrder: number;
+  /** Behind later ones that have waited for it. */
+  readonly overtaken: number;
   /** With another text than the log has, or not in the log. */
   readonly wrong: number;
   /** First shown in the language of the speaker. */
@@ -65,6 +72,7 @@ export function judgeCaptions(
       lost: sum(({ lost }) => lost),
       doubled: sum(({ doubled }) => doubled),
       outOfOrder: sum(({ outOfOrder }) => outOfOrder),
+      overtaken: sum(({ overtaken }) => overtaken),
       wrong: sum(({ wrong }) => wrong),
       corrected: sum(({ corrected }) => corrected),
       failed: sum(({ failed }) => failed),
@@ -97,17 +105,18 @@ function judgeListener({ name, heard }: Listener, log: readonly CaptionView[]): 
     log.filter(({ speaker_name }) => speaker_name !== name).map((caption) => [caption.room_seq, caption]),
   );
   const shown = new Map<number, Heard[]>();
-  let [highest, outOfOrder, wrong] = [-1, 0, 0];
+  let [outOfOrder, overtaken, wrong] = [0, 0, 0];
   for (const caption of heard) {
     const earlier = shown.get(caption.seq);
     if (earlier !== undefined) {
       earlier.push(caption);
       continue;
     }
+    const later = [...shown].filter(([seq]) => seq > caption.seq).map(([, [first]]) => first?.at ?? 0);
+    if (later.some((at) => at < caption.endedAt + REORDER_MS)) outOfOrder += 1;
+    else if (later.length > 0) overtaken += 1;
     shown.set(caption.seq, [caption]);
     if (!promised.has(caption.seq)) wrong += 1;
-    if (caption.seq < highest) outOfOrder += 1;
-    highest = Math.max(highest, caption.seq);
   }
   let [received, lost, doubled, corrected, failed] = [0, 0, 0, 0, 0];
   for (const [seq, { text, error_code }] of promised) {
@@ -121,5 +130,15 @@ function judgeListener({ name, heard }: Listener, log: readonly CaptionView[]): 
     else if (finals[0]?.text !== text) wrong += 1;
     else received += 1;
   }
-  return { promised: promised.size, received, lost, doubled, outOfOrder, wrong, corrected, failed };
+  return {
+    promised: promised.size,
+    received,
+    lost,
+    doubled,
+    outOfOrder,
+    overtaken,
+    wrong,
+    corrected,
+    failed,
+  };
 }

@@ -59,7 +59,7 @@ export async function enterRoom(url: string, port: number): Promise<RoomPeople> 
       ? rooms.create({ ...wishes, recorded: true })
       : rooms.join(code, wishes));
     room.on('caption', ({ seq, text, isFinal, endedAt }) => {
-      heard.push({ seq, text, isFinal, delayMs: Math.max(0, Date.now() - endedAt) });
+      heard.push({ seq, text, isFinal, endedAt, at: Date.now() });
     });
     return room;
   }

@@ -92,7 +92,7 @@ function verdictLines(
   const delays = (language: string): number[] =>
     listeners
       .filter((listener) => listener.language === language)
-      .flatMap(({ heard }) => heard.filter(({ isFinal }) => isFinal).map(({ delayMs }) => delayMs))
+      .flatMap(({ heard }) => heard.filter(({ isFinal }) => isFinal).map(({ at, endedAt }) => at - endedAt))
       .sort((one, other) => one - other);
   const share = (language: string, part: number): number | undefined => {
     const all = delays(language);
@@ -107,6 +107,7 @@ function verdictLines(
       { title: 'lost', cell: ({ lost }) => lost },
       { title: 'doubled', cell: ({ doubled }) => doubled },
       { title: 'out of order', cell: ({ outOfOrder }) => outOfOrder },
+      { title: 'overtaken', cell: ({ overtaken }) => overtaken },
       { title: 'wrong', cell: ({ wrong }) => wrong },
       { title: 'corrected', cell: ({ corrected }) => corrected },
       { title: 'not translated', cell: ({ failed }) => failed },

@@ -79,7 +79,13 @@ describe('captions of a room', () => {
     t1: 1,
   });
   const LOG = new Map([['es', [said(1, 1, 'uno'), said(2, 2, 'dos'), said(3, 1, 'tres')]]]);
-  const caption = (seq: number, text: string, isFinal = true): Heard => ({ seq, text, isFinal, delayMs: 5 });
+  const caption = (seq: number, text: string, isFinal = true, at = 5): Heard => ({
+    seq,
+    text,
+    isFinal,
+    endedAt: 0,
+    at,
+  });
   const listener = (heard: readonly Heard[], more: Partial<Listener> = {}): Listener => ({
     name: 'Person 3',
     language: 'es',
@@ -109,6 +115,18 @@ describe('captions of a room', () => {
     const { isFaultless, languages } = judgeCaptions([listener(heard)], LOG);
     expect(isFaultless).toBe(false);
     expect(languages).toMatchObject([{ [fault]: 1 }]);
+  });
+
+  it('one that later ones have waited for is overtaken, and no fault', () => {
+    const late = [
+      caption(2, 'dos', true, 1_500),
+      caption(3, 'tres', true, 1_600),
+      caption(1, 'uno', true, 1_700),
+    ];
+    expect(judgeCaptions([listener(late)], LOG)).toMatchObject({
+      isFaultless: true,
+      languages: [{ overtaken: 1, outOfOrder: 0 }],
+    });
   });
 
   it('what a speaker said must be in the log', () => {
