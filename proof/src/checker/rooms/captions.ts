@@ -4,6 +4,7 @@
  */
 import { nameOf } from '../../../../packages/simulation/dist/history.js';
 import type { Facts } from '../facts.ts';
+import { createSpans } from '../spans.ts';
 import type { Allowances, Finding, Invariant, Violation } from '../violation.ts';
 import type { Excuses } from './excuses.ts';
 import {
@@ -13,17 +14,21 @@ import {
   type RoomStories,
   type RoomStory,
   readyAt,
+  type Utterance,
 } from './room-stories.ts';
 
 const RENUMBERED = 'utterances in rooms numbered again after a failover';
 const CHANGED = 'captions changed by a failover';
+const UNHEARD = 'captions that stayed untranslated because their language was unheard';
+/** Once a second an instance looks for languages that are not heard. */
+const TICK_MS = 1_000;
 const OVERTAKEN = 'captions that came late and were overtaken';
 
 export function checkCaptions(
   { seen }: Pick<Facts, 'seen'>,
   { rooms, saidIn }: RoomStories,
   excuses: Pick<Excuses, 'isLost'>,
-  { reorderMs }: Pick<Allowances, 'reorderMs'>,
+  { reorderMs, unheardMs }: Pick<Allowances, 'reorderMs' | 'unheardMs'>,
 ): Finding {
   const violations: Violation[] = [];
   const counts = {
@@ -31,6 +36,7 @@ export function checkCaptions(
     [RENUMBERED]: 0,
     [CHANGED]: 0,
     [OVERTAKEN]: 0,
+    [UNHEARD]: 0,
     'captions without a translation': 0,
   };
   let [order, own] = [0, 0];
@@ -72,8 +78,24 @@ export function checkCaptions(
           `got a translation of ${label(caption)}, which was said in ${language}`,
         );
     } else if (missing !== undefined) counts['captions without a translation'] += 1;
+    else if (isFinal && !isTranslated && wasUnheard(caption, utterance)) counts[UNHEARD] += 1;
     else if (isFinal && (!isTranslated || steps.at(-1)?.to !== language))
       found('R1 one rendition', caption, `got ${label(caption)} in ${steps.at(-1)?.to ?? 'no language'}`);
+  }
+
+  /** By design a language that no other member heard for that long is not translated, and a late caption in it stays as it is. */
+  function wasUnheard({ room: name, language, at }: Caption, { client, askedAt }: Utterance): boolean {
+    const hearings = (rooms.find(({ room }) => room === name)?.hearings ?? []).filter(
+      (each) => each.client !== client && each.language === language,
+    );
+    const heard = createSpans(hearings);
+    for (let from = askedAt; from <= at; ) {
+      const span = heard.find(from);
+      const next = Math.min(at, ...hearings.flatMap((each) => (each.from > from ? each.from : [])));
+      if (span === undefined && next - from >= unheardMs - TICK_MS) return true;
+      from = span === undefined ? next + 1 : span.to + 1;
+    }
+    return false;
   }
 
   function checkPresence(room: RoomStory, { language }: Hearing, { captions }: Presence): void {

@@ -9,7 +9,7 @@ const ROOMS: World = {
     stageNodes: 14,
     speakers: 0,
     dispatchers: 2,
-    callers: 0,
+    callers: 2,
     lecturers: 0,
     rooms: 2,
     perSecond: 10,
@@ -54,9 +54,9 @@ export const ROOM_MUTANTS: readonly Mutant[] = [
   {
     name: 'translates into the language that was spoken',
     breaks: ['R4 own language'],
-    file: 'session/rooms/demand.ts',
-    find: 'language !== utterance.language && !interpreted.has(language)',
-    replace: '!interpreted.has(language)',
+    file: 'runtime/stages/plan-stages.ts',
+    find: "return source === target ? [] : [{ stage: 'nmt', source, target }];",
+    replace: "return [{ stage: 'nmt', source, target }];",
     world: ROOMS,
   },
   {
@@ -71,8 +71,8 @@ export const ROOM_MUTANTS: readonly Mutant[] = [
     name: 'numbers utterances as lost ones after a failover',
     breaks: ['R5 log survives'],
     file: 'session/rooms/restore-room.ts',
-    find: 'const LEFT_OUT = 1_000;',
-    replace: 'const LEFT_OUT = 0;',
+    find: 'stores.log.open(roomId, { last: ends.last + LEFT_OUT, seq: ends.seq + LEFT_OUT });',
+    replace: 'stores.log.open(roomId);',
     world: { ...ROOMS, faults: ['shard_failed_over'] },
   },
   {
