@@ -10,6 +10,7 @@ import type { Cancel } from '../../ports/clock.ts';
 import { heardLanguages, languageStates } from './demand.ts';
 import { createUtteranceDriver, type UtteranceDriver } from './drive-utterances.ts';
 import { createLocalMembers, type LocalMembers, type RoomIndex } from './local-members.ts';
+import { overdueDrivers } from './overdue-drivers.ts';
 import { createRoomRestorer } from './restore-room.ts';
 import { createRoomActivity, type RoomActivity } from './room-activity.ts';
 import type { RoomDeps } from './room-deps.ts';
@@ -57,6 +58,8 @@ export interface FollowedRoom {
   driveAgain(accept: NumberedAccept, input: PlanInput): Promise<void>;
   /** Continues what this dead instance drove. */
   takeOverFrom(follower: string): Promise<void>;
+  /** Other drivers of utterances that have been open for long. */
+  overdueDrivers(): readonly string[];
   /** The store may have lost the end of it: `restored` writes it again. */
   doubt(): void;
   restored(): Promise<void> | undefined;
@@ -365,6 +368,7 @@ export async function followRoom(
         )
           driver.takeOver(utterance);
     },
+    overdueDrivers: () => overdueDrivers(router, deps.self(), clock.now()),
     doubt: restorer.doubt,
     restored: restorer.restored,
     stop,

@@ -128,6 +128,7 @@ export function createRoomTable(
       await writer.change(roomId, noteActive(followed.activeAt()));
       await stores.records.bind(room, 2 * limits.idleMs, limits.maxPerTenant);
     }
+    await takeOverOverdue(followed);
     // Of an empty room one instance remains, to end it in time.
     if (
       local.isUsed() ||
@@ -141,6 +142,16 @@ export function createRoomTable(
     const left = stores.followers.remove(roomId, self).finally(() => leaving.delete(roomId));
     leaving.set(roomId, left);
     await left;
+  }
+
+  /** A driver that does not follow the room any more is dead. */
+  async function takeOverOverdue(followed: FollowedRoom): Promise<void> {
+    const { roomId } = followed;
+    for (const driver of followed.overdueDrivers()) {
+      const all = await stores.followers.roomsOf(driver.slice(0, driver.lastIndexOf('/')));
+      const isFollowing = all.some((each) => each.roomId === roomId && each.follower === driver);
+      if (!isFollowing) await followed.takeOverFrom(driver);
+    }
   }
 
   /** The record lists the members that are connected here, also after the store has lost it. */
