@@ -40,7 +40,7 @@ const WORLDS = [
   { seed: 'slice-8', jobs: 300, faults: KINDS, scenario: SMALL },
   { seed: 'slice-11', jobs: 350, faults: KINDS, scenario: SMALL },
   { seed: 'staged-1', jobs: 100, faults: KINDS, scenario: STAGED },
-  { seed: 'rooms-11', jobs: 100, faults: KINDS, scenario: ROOMS },
+  { seed: 'rooms-16', jobs: 100, faults: KINDS, scenario: ROOMS },
   { seed: 'rooms-2', jobs: 60, faults: ['node_killed', 'client_cut'] as FaultKind[], scenario: ROOMS },
   ...inFours(KINDS.toSorted((one, other) => weightOf(one) - weightOf(other))).map((faults, at) => ({
     seed: `set13-${at + 1}`,
