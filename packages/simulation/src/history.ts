@@ -180,6 +180,8 @@ export type ClientHistoryEvent =
       readonly room: string;
       /** Number of the utterance in the room. */
       readonly seq: number;
+      /** Who said it, by its name in the room. */
+      readonly speaker?: string;
       /** That the member hears. */
       readonly language: string;
       readonly isFinal: boolean;

@@ -46,6 +46,7 @@ interface Frame {
   readonly room_code?: string;
   readonly session_id?: string;
   readonly room_seq?: number;
+  readonly speaker?: string;
   readonly lang?: string;
   readonly final?: boolean;
   readonly text?: string;
@@ -88,6 +89,7 @@ export function startPerson(deps: PersonDeps): Person {
         client,
         room: code,
         seq: frame.room_seq ?? 0,
+        speaker: frame.speaker ?? '',
         language: frame.lang ?? '',
         isFinal: frame.final !== false,
         result: readStamped(frame.text ?? ''),

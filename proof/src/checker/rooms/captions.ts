@@ -18,6 +18,8 @@ import {
 } from './room-stories.ts';
 
 const RENUMBERED = 'utterances in rooms numbered again after a failover';
+/** By design: a session that cannot be resumed says again what has no outcome. */
+const SAID_AGAIN = 'utterances in rooms said again by another session';
 const CHANGED = 'captions changed by a failover';
 const UNHEARD = 'captions that stayed untranslated because their language was unheard';
 /** Once a second an instance looks for languages that are not heard. */
@@ -34,6 +36,7 @@ export function checkCaptions(
   const counts = {
     captions: 0,
     [RENUMBERED]: 0,
+    [SAID_AGAIN]: 0,
     [CHANGED]: 0,
     [OVERTAKEN]: 0,
     [UNHEARD]: 0,
@@ -150,7 +153,8 @@ export function checkCaptions(
       const named = byWords.get(result.words);
       if (named === undefined) byWords.set(result.words, caption);
       else if (named.seq !== seq) {
-        if (excuses.isLost(askedAtOf(caption), caption.at)) counts[RENUMBERED] += 1;
+        if (named.speaker !== caption.speaker) counts[SAID_AGAIN] += 1;
+        else if (excuses.isLost(askedAtOf(caption), caption.at)) counts[RENUMBERED] += 1;
         else
           found(
             'R1 one rendition',
