@@ -54,17 +54,17 @@ export const ROOM_MUTANTS: readonly Mutant[] = [
   {
     name: 'translates into the language that was spoken',
     breaks: ['R4 own language'],
-    file: 'runtime/stages/plan-stages.ts',
-    find: "return source === target ? [] : [{ stage: 'nmt', source, target }];",
-    replace: "return [{ stage: 'nmt', source, target }];",
+    file: 'runtime/stages/chain-request.ts',
+    find: 'targetLanguage: chain.target,',
+    replace: 'targetLanguage: text?.language ?? chain.target,',
     world: ROOMS,
   },
   {
     name: 'leaves the utterances of a dead driver',
     breaks: ['R5 log survives'],
     file: 'session/rooms/followed-room.ts',
-    find: 'if (utterance.driver !== follower || !isOpen(utterance)) continue;',
-    replace: 'continue;',
+    find: 'utterance.driver === follower &&',
+    replace: 'false &&',
     world: WITH_DEATHS,
   },
   {

@@ -10,7 +10,6 @@ import type { Cancel } from '../../ports/clock.ts';
 import { heardLanguages, languageStates } from './demand.ts';
 import { createUtteranceDriver, type UtteranceDriver } from './drive-utterances.ts';
 import { createLocalMembers, type LocalMembers, type RoomIndex } from './local-members.ts';
-import { overdueDrivers } from './overdue-drivers.ts';
 import { createRoomRestorer } from './restore-room.ts';
 import { createRoomActivity, type RoomActivity } from './room-activity.ts';
 import type { RoomDeps } from './room-deps.ts';
@@ -71,6 +70,8 @@ const RETRY_MS = 250;
 /** Within this time instances notice an emptied store and write it again. What is missing for longer has ended. */
 const MISSING_MS = 3_000;
 const DELTA_MS = 1_000;
+/** Longer than clocks differ and most utterances take. */
+const OVERDUE_MS = 10_000;
 
 /** Undefined: the room has ended. */
 export async function followRoom(
@@ -368,7 +369,13 @@ export async function followRoom(
         )
           driver.takeOver(utterance);
     },
-    overdueDrivers: () => overdueDrivers(router, deps.self(), clock.now()),
+    overdueDrivers() {
+      const overdue = [...router.utterances.values()].filter(
+        (utterance) =>
+          (utterance.accept?.acceptedAt ?? clock.now()) + OVERDUE_MS <= clock.now() && isOpen(utterance),
+      );
+      return [...new Set(overdue.flatMap((one) => one.driver ?? []))].filter((each) => each !== deps.self());
+    },
     doubt: restorer.doubt,
     restored: restorer.restored,
     stop,

@@ -144,7 +144,10 @@ export function createRoomTable(
     await left;
   }
 
-  /** A driver that does not follow the room any more is dead. */
+  /**
+   * A driver that does not follow the room any more is dead. What it accepted may arrive after its rooms were taken over, and every language
+   * would wait for that.
+   */
   async function takeOverOverdue(followed: FollowedRoom): Promise<void> {
     const { roomId } = followed;
     for (const driver of followed.overdueDrivers()) {
