@@ -1,6 +1,6 @@
 /**
  * Runs in its own process with one fleet, 70 % busy: measures a round of dispatches on request. Arguments: nodes, dispatches per
- * round. A thread would not do: CPU time is counted per process.
+ * round, policy of selection (absent: the default). A thread would not do: CPU time is counted per process.
  */
 import type { DispatchRequest } from '../../packages/scheduler/dist/domain/dispatch.js';
 import { createEmbeddedEngine, RESULT, request } from './embedded-engine.ts';
@@ -8,16 +8,23 @@ import { cpuMicros } from './measure.ts';
 
 const SLOTS = 4;
 const BUSY = 0.7;
+const TEXT = 'Where is the station, please?';
 
 interface Held {
   readonly jobId: string;
   readonly nodeId: string;
 }
 
-const [size = 0, perRound = 0] = process.argv.slice(2).map(Number);
+const [size = 0, perRound = 0] = process.argv.slice(2, 4).map(Number);
+const policy = process.argv[4];
 /** Small enough that the fleet stays near 70 % busy. */
 const batch = Math.max(10, Math.min(500, Math.floor(size * SLOTS * 0.05)));
-const engine = await createEmbeddedEngine(size, SLOTS);
+const engine = await createEmbeddedEngine(
+  size,
+  SLOTS,
+  undefined,
+  policy === undefined ? [] : [`scheduler.selection.policy=${policy}`],
+);
 
 async function dispatchAll(requests: readonly DispatchRequest[]): Promise<Held[]> {
   const held: Held[] = [];
@@ -29,7 +36,12 @@ async function dispatchAll(requests: readonly DispatchRequest[]): Promise<Held[]
   return held;
 }
 
-const requests = (count: number): DispatchRequest[] => Array.from({ length: count }, () => request());
+/** A policy that learns needs work whose size is known. */
+const requests = (count: number): DispatchRequest[] =>
+  Array.from({ length: count }, () => {
+    const each = request();
+    return policy === undefined ? each : { ...each, spec: { ...each.spec, inputText: TEXT } };
+  });
 
 /**
  * CPU microseconds per dispatch, garbage collection included; making the requests and finishing the jobs is not counted. CPU time,

@@ -1,4 +1,4 @@
-/** The whole decision in process: bind, select, reserve, state, null transport, at four fleet sizes and 70 % busy. */
+/** The whole decision in process: bind, select, reserve, state, null transport, at four fleet sizes and 70 % busy; and with the policy fastest. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -11,21 +11,22 @@ export async function decision(options: {
   perRound: number;
 }): Promise<Figure[]> {
   const script = fileURLToPath(new URL('decision-fleet.js', import.meta.url));
-  const fleets = new Map<number, ChildProcess>();
-  const times = new Map<number, number[]>();
-  for (const size of options.sizes) {
-    logLine(`decision: registering ${size} nodes`);
-    const fleet = fork(script, [String(size), String(options.perRound)]);
-    fleets.set(size, fleet);
+  const fleets = new Map<number | typeof FASTEST, ChildProcess>();
+  const times = new Map<number | typeof FASTEST, number[]>();
+  for (const of of [...options.sizes, FASTEST] as const) {
+    const size = of === FASTEST ? SIZE_OF_FASTEST : of;
+    logLine(`decision: registering ${size} nodes${of === FASTEST ? ' (policy fastest)' : ''}`);
+    const fleet = fork(script, [`${size}`, `${options.perRound}`, ...(of === FASTEST ? [FASTEST] : [])]);
+    fleets.set(of, fleet);
     await once(fleet, 'message');
   }
   // The sizes take turns, so that a slow minute of the machine is a slow minute for all of them.
   for (let round = 0; round < options.rounds; round++) {
     logLine(`decision: round ${round + 1} of ${options.rounds}`);
-    for (const [size, fleet] of fleets) {
+    for (const [of, fleet] of fleets) {
       fleet.send('measure');
       const [micros] = (await once(fleet, 'message')) as [number];
-      times.set(size, [...(times.get(size) ?? []), micros]);
+      times.set(of, [...(times.get(of) ?? []), micros]);
     }
   }
   for (const fleet of fleets.values()) fleet.disconnect();
@@ -41,17 +42,27 @@ export async function decision(options: {
   );
   const smallest = options.sizes[0] ?? 0;
   const largest = options.sizes.at(-1) ?? 0;
-  const ratios = (times.get(largest) ?? []).map(
-    (micros, round) => micros / (times.get(smallest)?.[round] ?? 1),
-  );
+  const ratio = (of: number | typeof FASTEST, to: number): number =>
+    median((times.get(of) ?? []).map((micros, round) => micros / (times.get(to)?.[round] ?? 1)));
   return [
     ...figures,
     {
       scenario: 'decision',
       name: `cost at ${largest.toLocaleString('en-US')} ÷ at ${smallest}`,
-      value: median(ratios),
+      value: ratio(largest, smallest),
       unit: '×',
       target: { atMost: 3 },
     },
+    {
+      scenario: 'decision',
+      name: `cost with the policy fastest ÷ default, at ${SIZE_OF_FASTEST.toLocaleString('en-US')} nodes`,
+      value: ratio(FASTEST, SIZE_OF_FASTEST),
+      unit: '×',
+      target: { atMost: 1.5 },
+    },
   ];
 }
+
+const FASTEST = 'fastest';
+/** One of the sizes. */
+const SIZE_OF_FASTEST = 1_000;

@@ -76,8 +76,9 @@ export async function createEmbeddedEngine(
   nodes: number,
   slots: number,
   delivered: (assignment: Assignment) => void = () => {},
+  overrides: readonly string[] = [],
 ) {
-  const config = benchConfig(PATIENT);
+  const config = benchConfig([...PATIENT, ...overrides]);
   const engine = createEngine({
     config,
     ids: createIdSource({ clock, digestsRequests: false }),
