@@ -77,7 +77,12 @@ export function createNodeSpeeds(
     if (index < 0) return;
     let kind = kinds.get(key);
     if (kind === undefined) {
-      kind = { paces: new Float64Array(START), learntAt: new Float64Array(START), owners: [], mean: pace };
+      kind = {
+        paces: new Float64Array(START),
+        learntAt: new Float64Array(START),
+        owners: new Array<NodeId | undefined>(START).fill(undefined),
+        mean: pace,
+      };
       kinds.set(key, kind);
     }
     kind.mean += MEAN_WEIGHT * (pace - kind.mean);
@@ -125,7 +130,9 @@ export const knownPace = (kind: KindOfWork, index: number, nodeId: NodeId): numb
 
 /** The pace that is expected of a node now, without other jobs beside. */
 export function expectedPace(kind: KindOfWork, index: number, nodeId: NodeId, now: number): number {
-  if (kind.owners[index] !== nodeId) return OPTIMISM * kind.mean;
+  const owner = kind.owners[index];
+  // Most unknown nodes have no pace at all, which costs less to see than a name.
+  if (owner === undefined || owner !== nodeId) return OPTIMISM * kind.mean;
   const pace = kind.paces[index] as number;
   const doubtedMs = now - (kind.learntAt[index] as number) - FRESH_MS;
   if (doubtedMs <= 0) return pace;
@@ -141,4 +148,6 @@ function grow(kind: KindOfWork, index: number): void {
   const learntAt = new Float64Array(length);
   learntAt.set(kind.learntAt);
   kind.learntAt = learntAt;
+  // Filled: V8 reads an array with large holes as a hash map, which costs more than the rest of a decision.
+  for (let at = kind.owners.length; at < length; at++) kind.owners.push(undefined);
 }

@@ -105,12 +105,16 @@ export function fastest(
   }
   const limit = near * least;
   let total = 0;
-  for (let at = 0; at < count; at++)
-    total += weightOf(costs[at] as number, limit, free[picked[at] as number]);
+  for (let at = 0; at < count; at++) {
+    const weight = weightOf(costs[at] as number, limit, free[picked[at] as number] as number);
+    // From here on it has the weights.
+    costs[at] = weight;
+    total += weight;
+  }
   let left = chance() * total;
   let last = picked[0] as number;
   for (let at = 0; at < count; at++) {
-    const weight = weightOf(costs[at] as number, limit, free[picked[at] as number]);
+    const weight = costs[at] as number;
     if (weight === 0) continue;
     last = picked[at] as number;
     left -= weight;
@@ -136,5 +140,5 @@ export function expectedMs(
   return USUAL_WORK * pace * crowding((used[index] as number) + 1, max[index] as number);
 }
 
-const weightOf = (cost: number, limit: number, free = 1): number =>
-  cost > limit ? 0 : Math.max(1, free) / (cost * cost);
+const weightOf = (cost: number, limit: number, free: number): number =>
+  cost > limit ? 0 : (free < 1 ? 1 : free) / (cost * cost);
