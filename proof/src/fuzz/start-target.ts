@@ -41,8 +41,10 @@ token_keys = '${KEYS}'
 
 const settings = (port: number): string => settingsOf(port, undefined).replace('[server]\n', OPEN) + WIDE;
 
-/** Limits of rates would keep the fuzz out. */
+/** Limits of rates would keep the fuzz out. Nodes that it left are removed before memory is measured. */
 const WIDE = `
+[scheduler.cluster.node_snapshot]
+remove_stale_after_seconds = 10
 [server.limits]
 messages_per_second = 100000
 messages_burst = 1000000
