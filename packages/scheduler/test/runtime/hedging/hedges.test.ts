@@ -163,12 +163,6 @@ describe('a hedge', () => {
     expect((await record()).intent).toBeUndefined();
     expect(rig.counts.get('scheduler_hedges_total{failed}')).toBe(1);
   });
-
-  it('teaches that the node of the first attempt is slow', async () => {
-    const { rig, pass } = await overdueRig({ settings: { policy: 'fastest' } });
-    await pass(3_100);
-    for (let n = 0; n < 3; n += 1) expect(rig.last((await rig.dispatch()).jobId).nodeId).toBe('second');
-  });
 });
 
 describe('there is no hedge', () => {
