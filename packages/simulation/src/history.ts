@@ -55,6 +55,8 @@ export type NodeHistoryEvent =
     } & Run)
   /** The node sent its acknowledgement. */
   | ({ readonly kind: 'acknowledged' } & Run)
+  /** The node told the texts of a job whose voice it is making. */
+  | ({ readonly kind: 'told' } & Run)
   | ({ readonly kind: 'ended'; readonly how: 'done' | 'failed' | 'cancelled' } & Run)
   /** The node had no free slot. */
   | ({ readonly kind: 'turned_away' } & Run)

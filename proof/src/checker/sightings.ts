@@ -67,8 +67,9 @@ export function createSightings(history: readonly HistoryEvent[]): Sightings {
     else if (each.kind === 'hedged') of(each.job).hedges.push(each);
     else if (each.kind === 'acknowledged') of(each.job).acknowledged.push(each);
     else if (each.kind === 'cancel_received') of(each.job).calledOff.push(each);
-    else if (each.kind === 'ended') {
-      if (each.how !== 'done') continue;
+    else if (each.kind === 'ended' || each.kind === 'told') {
+      // The told texts are those of the result.
+      if (each.kind === 'ended' && each.how !== 'done') continue;
       const before = find(each);
       if (before !== undefined) {
         before.at = each.at;
@@ -116,4 +117,4 @@ export function createSightings(history: readonly HistoryEvent[]): Sightings {
   };
 }
 
-const KINDS = ['ended', 'assigned', 'acknowledged', 'cancel_received', 'hedged', 'outcome'] as const;
+const KINDS = ['told', 'ended', 'assigned', 'acknowledged', 'cancel_received', 'hedged', 'outcome'] as const;

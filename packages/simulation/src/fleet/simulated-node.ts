@@ -53,7 +53,9 @@ interface Job {
 }
 
 const SDK_EXTENSIONS = ['job_ack', 'audio_ref', 'drain', 'cancel_ack'];
-const WITH_STAGES = [...SDK_EXTENSIONS, 'text_input'];
+const WITH_STAGES = [...SDK_EXTENSIONS, 'text_input', 'stage_results'];
+/** When the texts of a job are known, as a share of its time; the voice takes the rest. */
+const TEXTS_AT = 0.6;
 const RECONNECT_MS = { sdk: [50, 600], legacy: [5_000, 5_200] } as const;
 const BEAT_MS = 5_000;
 /** Later than a driver waits for an acknowledgement. */
@@ -165,7 +167,10 @@ export function startSimulatedNode(deps: {
     if (isSdk) acknowledge(work);
     const text = await inputOf(assign);
     if (running.get(job) !== work) return;
-    if (text !== undefined) noteUnderstood(work, text);
+    if (text !== undefined) {
+      noteUnderstood(work, text);
+      clock.after(TEXTS_AT * manner.workMs, () => tellTexts(work, text));
+    }
     work.cancel = clock.after(manner.workMs + (manner.acknowledges === 'late' ? LATE_MS[1] : 0), () => {
       work.isReady = true;
       if (!isPaused) finish(work, text);
@@ -188,6 +193,19 @@ export function startSimulatedNode(deps: {
     const { stages, from, to } = chainOf(assign);
     const { words } = readStamped(text);
     record({ kind: 'understood', node, job, attempt, words, stages: stages.join('+'), from, to });
+  }
+
+  /** Of a job with a voice. Its result has the same texts. */
+  function tellTexts(work: Job, text: string): void {
+    const { job_id, attempt_id, session_id, trace_id } = work.assign;
+    const chain = chainOf(work.assign);
+    const hasMore = chain.stages.length > 1 && chain.stages.includes('tts');
+    if (identity.stages === undefined || !hasMore || running.get(job_id) !== work) return;
+    const run = { node, job: job_id, attempt: attempt_id };
+    record({ kind: 'told', ...run });
+    const { text_asr, text_translated } = perform(text, chain, run);
+    const about = { job_id, attempt_id, node_id: nodeId, session_id, trace_id };
+    send({ type: 'job_text', ...about, text_asr, text_translated });
   }
 
   async function inputOf({ input_text: text, audio, audio_ref: at }: JobAssign): Promise<string | undefined> {

@@ -32,6 +32,8 @@ export interface Crowd {
   askAtOnce(whole: number, partial: number): void;
 }
 
+/** Of so many requests of a caller, one has a single language. */
+const SINGLES = 4;
 /** How often a client reads a job of another tenant, per request. */
 const PEEKS = 0.02;
 
@@ -102,7 +104,8 @@ export function createCrowd(deps: {
     } else if (kind === 'caller') {
       const caller = startCaller({
         ...parts,
-        languages: (number) => languagesOf(pair + number, scenario.targets),
+        languages: (number) =>
+          languagesOf(pair + number, scenario.hasSingles && number % SINGLES === 0 ? 1 : scenario.targets),
       });
       clients[at] = caller;
       callers[at] = caller;

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly lecturers: number;
   /** How many languages each of their utterances has. */
   readonly targets: number;
+  /** Every fourth request of a caller has one language: one job can do all of it, and its text comes before its voice. */
+  readonly hasSingles: boolean;
   /** Rooms of each tenant. */
   readonly rooms: number;
   /** Members of each room; the last one only listens, comes late, leaves and comes again. */
@@ -57,6 +59,7 @@ export const SCENARIO: Scenario = {
   callers: 6,
   lecturers: 4,
   targets: 3,
+  hasSingles: true,
   rooms: 0,
   people: 5,
   perSecond: 180,
@@ -74,6 +77,7 @@ export const SCENARIO: Scenario = {
 /** Every client wants this many languages, and most nodes have some stages only. */
 export const severalLanguages = (targets: number): Partial<Scenario> => ({
   targets,
+  hasSingles: false,
   nodes: 16,
   stageNodes: 42,
   speakers: 0,
