@@ -70,6 +70,9 @@ export function checkStages({ history, faults, stories, seen }: Facts, allowance
           .slice(0, at)
           .find((each) => nameOf(each) !== nameOf(work) && isSound(each, work.at));
         if (before === undefined) continue;
+        // An earlier attempt, whose node could not be reached while it was on its way.
+        const isLate = before.job === work.job && work.attempt < before.attempt;
+        if (isLate && hurts(work.node)?.meets(before.assignedAt, work.at)) continue;
         // A plan is cut differently when other nodes can be had.
         if (before.job !== work.job && anyNode.meets(before.assignedAt, work.at)) {
           if (key === 'asr') counts[WHOLE_JOBS] += 1;

@@ -31,6 +31,7 @@ export interface Options {
 const JOBS = 250;
 /** Few slots, so that all of them are taken at times; few clients, so that faults affect all of them. */
 const SMALL: Partial<Scenario> = {
+  hasSingles: false,
   ...WITHOUT_STAGES,
   instances: 3,
   nodes: 6,

@@ -36,14 +36,22 @@ const wants = (one: Part): Step => [
 ];
 
 /** A job that its node receives, acknowledges and finishes, or does not finish. */
-function work(at: number, node: string, job: string, stages: string, to: string, how = 'done'): Step[] {
-  const run = { node, job, attempt: 1 };
+function work(
+  at: number,
+  node: string,
+  job: string,
+  stages: string,
+  to: string,
+  how = 'done',
+  attempt = 1,
+): Step[] {
+  const run = { node, job, attempt };
   const from = stages.startsWith('tts') ? to : 'en';
   return [
-    [at, assigned(node, job)],
+    [at, assigned(node, job, attempt)],
     [at + 10, { kind: 'acknowledged', ...run }],
     [at + 10, { kind: 'understood', ...run, words: 'hello', stages, from, to }],
-    [at + 300, how === 'done' ? done(node, job) : { kind: 'ended', how: 'failed', ...run }],
+    [at + 300, how === 'done' ? done(node, job, attempt) : { kind: 'ended', how: 'failed', ...run }],
   ];
 }
 
@@ -106,6 +114,18 @@ describe('an utterance in several languages', () => {
     ];
     const history = [...NODES, wants(part('es')), ...RECOGNISED, ...cut, ...again].sort(byTime);
     expect(check(...history)).toEqual([]);
+  });
+
+  it('may reach a node late that could not be reached while another attempt was made', () => {
+    const second = work(5_000, 'a', 'j1', 'asr+semantic', 'en', 'done', 2);
+    const first = work(6_000, 'b', 'j1', 'asr+semantic', 'en');
+    const cut: Step[] = [
+      [4_500, fault(1, 'node_partitioned', 'b')],
+      [5_990, healed(1)],
+    ];
+    const story = [...NODES, wants(part('es')), ...second, ...first];
+    expect(check(...[...story, ...cut].sort(byTime))).toEqual([]);
+    expect(check(...story)).not.toEqual([]);
   });
 
   it('S2 wanted only: no language and no voice that its client did not ask for', () => {
