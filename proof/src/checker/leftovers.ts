@@ -52,6 +52,8 @@ const KINDS: readonly Kind[] = [
   { what: 'locks', pattern: /^v1:(locks|debounce):/ },
   // What tenants used is kept for days, longer than a run; the contract of the store judges its expiry.
   { what: 'usage', pattern: /^v1:usage:(tenants$|\{tenant:[^}]+\}:)/, isForEver: true },
+  // A silent room ends after half an hour; the contract of the store judges its expiry.
+  { what: 'rooms', pattern: /^v1:rooms:\{(room|tenant):[^}]+\}:/, isForEver: true },
   { what: 'instances', pattern: /^(v1:schedulers:\{instance:[^}]+\}:|schedulers:|schema$)/, isForEver: true },
 ];
 
