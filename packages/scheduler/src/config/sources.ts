@@ -4,6 +4,7 @@ import { ENV_PREFIX, keyOfEnvName, knownNames, valueNames } from './known-names.
 import { nearestName } from './nearest-name.ts';
 import type { Finding, Origin } from './origin.ts';
 import { describe, isTable } from './setting.ts';
+import { presentName } from './settings.ts';
 import { tomlLines } from './toml-lines.ts';
 
 export interface RawValue {
@@ -125,7 +126,9 @@ function collector() {
     else if (known?.kind === 'ignored') {
       warnings.push({ key, message: `has no effect. ${known.doc}`, origin: originAt(key) });
     } else {
-      const nearest = nearestName(key, isTable(value) ? knownNames.keys() : valueNames);
+      const found = nearestName(key, isTable(value) ? knownNames.keys() : valueNames);
+      const isOfEarlierFile = presentName(key) !== key;
+      const nearest = found === undefined || isOfEarlierFile ? found : presentName(found);
       problems.push({ key, message: `is no setting${suggestion(nearest)}`, origin: originAt(key) });
     }
   };

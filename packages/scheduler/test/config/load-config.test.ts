@@ -79,6 +79,10 @@ describe('unknown names', () => {
       '[server]\nmax_retry = 1',
       'server.max_retry is no setting; did you mean scheduler.max_retry? (config.toml:2)',
     ],
+    [
+      '[scheduler]\ninstance_id = "a"',
+      'scheduler.instance_id is no setting; did you mean scheduler.cluster.instance_id? (config.toml:2)',
+    ],
     ['[schedular]\nmax_retry = 1', 'schedular is no setting; did you mean scheduler? (config.toml:1)'],
     ['zzz = 1', 'zzz is no setting (config.toml:1)'],
     [
