@@ -1,8 +1,8 @@
 /** Levels from what a scheduler prints for Prometheus: every gauge, so that a new one is watched automatically. Pure. */
 
-/** What grows by its nature, is configured, is an estimate that follows every report of a node, or is no amount. */
+/** What grows by its nature, is configured, is an estimate that follows every report of a node or falls slowly on purpose, or is no amount. */
 const NO_LEVELS =
-  /(_age_seconds|_ratio|_delay_seconds|_pause_ms|^scheduler_limit|^scheduler_hub_up|^scheduler_declared_bytes)$/;
+  /(_age_seconds|_ratio|_delay_seconds|_pause_ms|^scheduler_limit|^scheduler_hub_up|^scheduler_declared_bytes|^scheduler_pool_wanted_nodes)$/;
 
 /** By name, summed over labels. */
 export function levelsOf(text: string): Map<string, number> {
